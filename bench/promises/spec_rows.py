@@ -138,7 +138,7 @@ ROWS = [
         (AGENT + "plan/fix.rs", "Kind::Question | Kind::Add | Kind::Tests => Answer::Nothing,", "_ => Answer::Nothing,"),
     ], "test_scenarios.py test_scenario[004_misspelled_name_without_a_model]"),
     ("a rename needs no model", "a rename is left to the model", [
-        (AGENT + "plan/fix.rs", "        Kind::Rename => renamed(task, whole, environment, scope),", "        Kind::Rename => Answer::Nothing,"),
+        (AGENT + "plan/fix.rs", "        Kind::Rename => renamed(task, whole, &surroundings(scope)),", "        Kind::Rename => Answer::Nothing,"),
     ], "test_scenarios.py test_scenario[024_rename_across_files]"),
     ("such a fix runs the tests once", "the tests also run before the fix", [
         (AGENT + "run/strategy/certain_fix.rs", "    let verdict = trial.judge(context, log, plan);\n", "    trial.baseline(context, log);\n    let verdict = trial.judge(context, log, plan);\n"),
@@ -150,7 +150,7 @@ ROWS = [
         (CODE + "path.rs", "        let slashed = text.replace('\\\\', \"/\");", "        let slashed = text.to_owned();"),
     ], "harness-code --lib path::tests"),
     ("the draft guard", "every draft may be written", [
-        (AGENT + "guard/mod.rs", "    GUARDS.iter().find_map(|guard| guard(change, task, facts))\n", "    let _ = (GUARDS, facts);\n    None\n"),
+        (AGENT + "guard/mod.rs", "    GUARDS.iter().find_map(|guard| guard(&input))\n", "    let _ = (GUARDS, input);\n    None\n"),
     ], "test_scenarios.py test_scenario[017_elided_code_is_refused]"),
     ("traces are redacted", "turns are written as they are", [
         (AGENT + "record.rs", "        let fields = self.redacted(fields);\n        self.write(project, kind, fields)", "        self.write(project, kind, fields)"),
@@ -220,7 +220,7 @@ ROWS = [
         (AGENT + "options.rs", "    /// Any chat-completions host.\n", "    /// Any chat-completions host.\n    #[default]\n"),
     ], DEFAULTS),
     ("setting engine", "there is no `on-device`", [
-        (AGENT + "options.rs", "Engine::OnDevice => \"on-device\",", "Engine::OnDevice => \"mlx\","),
+        (AGENT + "options.rs", "#[strum(serialize_all = \"kebab-case\")]\npub enum Engine", "#[strum(serialize_all = \"snake_case\")]\npub enum Engine"),
     ], "test_options.py test_what_may_be_written_in_several_ways"),
     ("setting engine", "`remote` is read and has no effect", [
         (PYTHON + "options.rs", "            \"engine\" => plain.engine = engine(&name, &value)?,", "            \"engine\" => drop(engine(&name, &value)?),"),
@@ -286,7 +286,7 @@ ROWS = [
         (AGENT + "run/log.rs", "        self.history.refuse(refusal.clone());\n", ""),
     ], "test_scenarios.py test_scenario[006_dry_run_shows_and_writes_nothing]"),
     ("result stopped", "a question has another word", [
-        (AGENT + "run/result.rs", "            Stopped::Question => (\"question\", ", "            Stopped::Question => (\"asked\", "),
+        (AGENT + "run/result.rs", "    /// The user must choose first.\n", "    /// The user must choose first.\n    #[strum(serialize = \"asked\")]\n    #[serde(rename = \"asked\")]\n"),
     ], "test_agent.py test_no_answer_stops_with_the_question"),
     ("question render", "the options are left out", [
         (AGENT + "question.rs", "            text.push_str(&format!(\"\\n  {}. {option}\", index + 1));", "            let _ = (index, option);"),
