@@ -14,6 +14,7 @@ use serde_json::{Map, Value, json};
 use crate::history::Step;
 use crate::model::{Message, Role};
 use crate::options::AgentOptions;
+use crate::plan::Plan;
 use crate::secret;
 
 /// The version of the lines.
@@ -201,6 +202,14 @@ fn some_changes(run: &str, task: String, changes: Vec<RecordedChange>) -> Option
     (!past.changes.is_empty()).then_some(past)
 }
 
+/// Returns a plan as a line tells it: how the work is done, and where.
+fn planned(plan: &Plan) -> Value {
+    let spots = plan.spots().iter();
+    let places =
+        spots.map(|spot| json!({"path": spot.path.as_str(), "name": spot.name, "line": spot.line}));
+    json!({"rung": plan.rung.name(), "places": places.collect::<Vec<_>>()})
+}
+
 /// Where the lines go.
 enum Place {
     Nowhere,
@@ -246,15 +255,22 @@ impl Record {
         }
     }
 
-    /// Writes that the run began.
+    /// Writes that the run began, and by which plan.
     pub(crate) fn start(
         &mut self,
         project: &Project,
-        task: &str,
+        plan: &Plan,
         options: &AgentOptions,
     ) -> Result<(), String> {
-        let fields = json!({"task": task, "model": options.model, "engine": options.engine.name()});
+        let (task, engine) = (plan.task.text(), options.engine.name());
+        let fields =
+            json!({"task": task, "model": options.model, "engine": engine, "plan": planned(plan)});
         self.line(project, "start", fields)
+    }
+
+    /// Keeps the plan that is gone by from here on, for the line that comes next.
+    pub(crate) fn plan(&mut self, plan: &Plan) {
+        self.turn.insert("plan".to_owned(), planned(plan));
     }
 
     /// Learns of a host that is not this machine: its name stays out of every line from here on.
@@ -330,6 +346,9 @@ impl Record {
         let kept = changes.iter().all(whole);
         if let (Some(fields), false) = (fields.as_object_mut(), kept) {
             fields.insert("redacted".to_owned(), true.into());
+        }
+        if let (Some(fields), Some(plan)) = (fields.as_object_mut(), self.turn.remove("plan")) {
+            fields.insert("plan".to_owned(), plan);
         }
         let mut line = self.redacted(fields);
         // What can be made again is kept as it is, however long: there is nothing in it to hide.

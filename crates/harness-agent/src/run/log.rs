@@ -97,7 +97,7 @@ impl<'a> Log<'a> {
         };
         let run = context.run.as_str().to_owned();
         let text = plan.task.text();
-        let recorded = self.record.start(self.project, text, context.options);
+        let recorded = self.record.start(self.project, plan, context.options);
         self.warn_once_if_unrecorded(recorded);
         self.tell(
             EventKind::Started,

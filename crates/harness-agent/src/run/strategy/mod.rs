@@ -92,6 +92,7 @@ fn one_after_the_other(
             Outcome::Passed => {}
             Outcome::Replanned(next) => {
                 plan = *next;
+                log.record.plan(&plan);
                 left = STRATEGIES.iter();
             }
         }
@@ -133,6 +134,27 @@ mod tests {
         expect!["done: changed `discount` in pricing.py: 1 test passes; test_pricing.T.test_discount failed before"].assert_eq(&end_shown(ended));
         assert_eq!(plan.task.text(), "fix the bug\ndiscount in pricing.py");
         assert_eq!(came.staged, MENDED);
+    }
+
+    #[test]
+    fn every_plan_that_is_gone_by_is_recorded() {
+        let task = "fix test_discount in test_pricing.py";
+        let mut stage = Stage::new(&[PRICING, TEST_PRICING], task).replies([RIGHT]);
+        let record = stage.options.project.with_extension("jsonl");
+        stage.options.keep_no_record = false;
+        stage.options.record = Some(record.clone());
+        stage.play(|scene| {
+            scene.log.tell_start(scene.context, scene.plan);
+            scene.pursue()
+        });
+        let lines = std::fs::read_to_string(record).unwrap();
+        let plan = |line: &str| {
+            let line: serde_json::Value = serde_json::from_str(line).unwrap();
+            format!("{}: {}", line["kind"].as_str().unwrap(), line["plan"])
+        };
+        expect![[r#"
+            start: {"rung":"loop","places":[{"path":"test_pricing.py","name":"","line":1}]}
+            turn: {"rung":"rewrite","places":[{"path":"pricing.py","name":"discount","line":1}]}"#]].assert_eq(&lines.lines().map(plan).collect::<Vec<_>>().join("\n"));
     }
 
     #[test]
