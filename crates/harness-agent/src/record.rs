@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use crate::history::Step;
 use crate::model::{Message, Role};
-use crate::options::AgentOptions;
+use crate::options::{AgentOptions, Cause};
 use crate::plan::Plan;
 use crate::secret;
 
@@ -66,7 +66,7 @@ pub(crate) enum PastError {
     Elsewhere(String),
     /// The record cannot be read.
     #[error("the record cannot be read: {0}")]
-    Unreadable(String),
+    Unreadable(#[source] Cause),
 }
 
 /// Reads a run from the record that the options name, or from the project's own.
@@ -81,7 +81,7 @@ pub(crate) fn past(
         .unwrap_or_else(|| trace::place_in_project(project.door()));
     let lines = trace::lines(&place).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => PastError::Unknown(run.to_owned()),
-        _ => PastError::Unreadable(error.to_string()),
+        _ => PastError::Unreadable(Cause::of(error)),
     })?;
     // A torn line is no line.
     let parsed = lines
