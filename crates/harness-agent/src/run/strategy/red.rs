@@ -224,6 +224,7 @@ fn about(
     let data = [("test", next.id.clone().into())];
     log.tell(EventKind::Located, &text, data);
     log.tell_places(&goal);
+    log.record.plan(&goal);
     goal
 }
 
