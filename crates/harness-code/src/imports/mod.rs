@@ -368,6 +368,19 @@ mod tests {
     }
 
     #[test]
+    fn what_lies_in_the_project_s_own_folder_is_found_by_a_dot() {
+        check(
+            &[
+                ("__init__.py", "from . import a, fast, parts, gone\n"),
+                ("a.py", ""),
+                ("fast.pyx", ""),
+                ("parts/b.py", ""),
+            ],
+            &["__init__.py:1 -> a.py"],
+        );
+    }
+
+    #[test]
     fn compiled_modules_are_not_missing() {
         check(
             &[

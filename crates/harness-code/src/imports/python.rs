@@ -257,9 +257,11 @@ pub(crate) fn relative(from: &RelPath, module: &str, dots: u8) -> Option<String>
 }
 
 fn at(resolver: &Resolver<'_>, base: &str) -> ModuleTarget {
+    // Beside a file in the project's own folder.
+    let base = base.trim_start_matches('/');
     for ending in ["/__init__.py", ".py", ".pyi", "/__init__.pyi"] {
         let path = format!("{base}{ending}");
-        if let Some(number) = resolver.number(path.trim_start_matches('/')) {
+        if let Some(number) = resolver.number(&path) {
             return ModuleTarget::File(number);
         }
     }

@@ -141,7 +141,6 @@ struct Program {
     padding: usize,
 }
 
-/// Reads a text that is one definition with its own indentation; nothing when it does not parse.
 /// Returns what tells one definition from another whatever their layout; nothing when it does not parse.
 /// The text is one definition with its own indentation. Benches tell by it which suspect is the right one.
 pub fn fingerprint(piece: &str) -> Option<u64> {

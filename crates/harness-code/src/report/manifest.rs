@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use toml::{Table, Value};
 
 use crate::path::RelPath;
-use crate::suite::manifest::{ini, inside, texts, with_setup};
+use crate::suite::manifest::{ini, ini_whole, inside, texts, with_setup};
 use crate::tree::SourceTree;
 
 /// What the manifests say.
@@ -169,7 +169,7 @@ fn pom(content: &str) -> Manifest {
 fn setup_cfg(content: &str) -> Manifest {
     // What lies in another file or in the code is not known.
     let said = |key: &str, elsewhere: &str| {
-        let value = ini(content, "metadata", key).into_iter().next();
+        let value = ini_whole(content, "metadata", key).into_iter().next();
         owned(
             value
                 .as_deref()
@@ -309,6 +309,12 @@ mod tests {
                 .map(|(a, b)| (a.to_string(), b.to_string()))
                 .collect(),
         }
+    }
+
+    #[test]
+    fn what_looks_like_a_comment_is_part_of_a_description() {
+        let about = setup_cfg("[metadata]\ndescription = The #1 shop # really\n").about;
+        assert_eq!(about.as_deref(), Some("The #1 shop # really"));
     }
 
     #[test]

@@ -33,8 +33,15 @@ pub(crate) fn keys(text: &str, section: &str) -> Vec<String> {
     names.map(|(name, _)| name.trim().to_owned()).collect()
 }
 
-/// Returns the lines of a value in a file of sections, as `setup.cfg` and `tox.ini` are.
+/// Returns the lines of a value in a file of sections, as `setup.cfg` and `tox.ini` are, without the comments in them.
 pub(crate) fn ini(text: &str, section: &str, key: &str) -> Vec<String> {
+    let lines = ini_whole(text, section, key).into_iter();
+    let said = lines.filter_map(|line| Some(line.split(" #").next()?.trim().to_owned()));
+    said.collect()
+}
+
+/// Returns the lines of a value in a file of sections, whatever stands in them.
+pub(crate) fn ini_whole(text: &str, section: &str, key: &str) -> Vec<String> {
     let (mut is_inside, mut is_value, mut found) = (false, false, Vec::new());
     for line in text.lines() {
         let is_indented = line.starts_with([' ', '\t']);
@@ -43,7 +50,6 @@ pub(crate) fn ini(text: &str, section: &str, key: &str) -> Vec<String> {
         if trimmed.is_empty() || trimmed.starts_with(['#', ';']) {
             continue;
         }
-        let line = line.split(" #").next().unwrap_or_default();
         if let Some(name) = line
             .strip_prefix('[')
             .and_then(|rest| rest.split(']').next())
@@ -81,7 +87,8 @@ pub(crate) fn distribution(text: &str) -> Option<String> {
 /// Reads the call of `setup` in a `setup.py`, with the statements around it.
 pub(crate) fn with_setup<T>(text: &str, read: impl FnOnce(&[Stmt], &ExprCall) -> T) -> Option<T> {
     let is_setup = |call: &&ExprCall| match &*call.func {
-        Expr::Name(name) => name.id.as_str() == "setup",
+        // Also where it was imported as `_setup`.
+        Expr::Name(name) => name.id.trim_start_matches('_') == "setup",
         Expr::Attribute(attribute) => attribute.attr.as_str() == "setup",
         _ => false,
     };

@@ -532,6 +532,8 @@ mod tests {
         let setup = "from setuptools import setup\nprint('a')\nneeds = ['six']\nsetup(name='a', install_requires=needs,\n    \
             extras_require={'tests': ['pytest', 'mock>=2']})\n";
         check(&[("setup.py", setup)], "mock pytest six", "tests", "");
+        let setup = "from setuptools import setup as _setup\n_setup(install_requires=['six'])\n";
+        check(&[("setup.py", setup)], "six", "", "");
         let cfg = "[metadata]\nname = a\n[options]\ninstall_requires =\n    click>=8  # ui\n    attrs; python_version<'3'\n\
             [options.extras_require]\ndev =\n    pytest\n";
         check(&[("setup.cfg", cfg)], "click pytest", "dev", "");
