@@ -208,10 +208,12 @@ fn edits(folder: &Path, bytes: usize, rounds: u32) -> ([f64; 2], [f64; 2]) {
         .unwrap()
         .begin(&RunId::new(), "bench", waiting)
         .unwrap();
+    let mut was = text(round);
     let edit = cost(rounds, || {
-        let was = text(round);
         round += 1;
-        run.settle(&path, Some(&was), Some(&text(round))).unwrap();
+        let now = text(round);
+        run.settle(&path, Some(&was), Some(&now)).unwrap();
+        was = now;
     });
     run.finish(&Ending::default()).unwrap();
     (plain, edit)

@@ -154,7 +154,8 @@ mod tests {
         };
         expect![[r#"
             start: {"rung":"loop","places":[{"path":"test_pricing.py","name":"","line":1}]}
-            turn: {"rung":"rewrite","places":[{"path":"pricing.py","name":"discount","line":1}]}"#]].assert_eq(&lines.lines().map(plan).collect::<Vec<_>>().join("\n"));
+            turn: {"rung":"rewrite","places":[{"path":"pricing.py","name":"discount","line":1}]}"#]]
+        .assert_eq(&lines.lines().map(plan).collect::<Vec<_>>().join("\n"));
     }
 
     #[test]
