@@ -1,5 +1,7 @@
 //! Guarding and staging changes: all files of a draft or none, and nothing that somebody saved meanwhile is lost.
 
+use std::cmp::Ordering;
+
 use harness_code::edit::{self, ChangeSet, FileChange};
 use harness_code::path::RelPath;
 use harness_code::symbols::Definition;
@@ -148,7 +150,7 @@ impl Trial {
         staged
     }
 
-    /// Refuses a draft that would drop lines which somebody saved after the model was shown the file.
+    /// Refuses a draft that would undo what somebody saved after the model was shown the file.
     fn keeps_what_was_saved(
         &self,
         context: &Context<'_>,
@@ -166,23 +168,18 @@ impl Trial {
         let (Some(shown), Some(now)) = (shown, now) else {
             return Ok(());
         };
-        let now = Text::decode(&now).map(Text::into_content);
-        let lost = now.as_ref().map(|now| {
-            let saved = now.lines();
-            let mut saved = saved.filter(|line| !shown.lines().any(|old| old == *line));
-            saved.find(|line| !change.new_text().lines().any(|new| new == *line))
-        });
-        let lost = match lost {
-            Ok(None) => return Ok(()),
-            Ok(Some(line)) => format!("`{}`", line.trim()),
+        let lost = match Text::decode(&now).map(Text::into_content) {
+            Ok(now) => match undone(&shown, &now, change.new_text()) {
+                Some(words) => words,
+                None => return Ok(()),
+            },
             // What goes whole, and was never text, has no lines to compare.
             Err(_) if change.after.is_none() => return Ok(()),
-            Err(_) => "what is no text".to_owned(),
+            Err(_) => "what is no text would be lost".to_owned(),
         };
         let path = &change.path;
-        let reason = format!(
-            "`{path}` was saved by someone else meanwhile, and {lost} would be lost: read it again"
-        );
+        let reason =
+            format!("`{path}` was saved by someone else meanwhile, and {lost}: read it again");
         Err(Refusal::new(
             "write.changed_meanwhile",
             reason,
@@ -331,6 +328,46 @@ fn on_disk(context: &Context<'_>, path: &RelPath) -> Result<Option<Vec<u8>>, Ref
     found.map_err(|error| unreadable(path, &error))
 }
 
+/// Returns what a draft would undo of the changes that somebody made to a text after it was shown. Nothing is undone where
+/// the draft stays the same when these changes are made to it again.
+fn undone(shown: &str, now: &str, new: &str) -> Option<String> {
+    let has_all = |[shown, now, new]: &[String; 3]| {
+        edit::rebased(shown, new, now).is_some_and(|again| again == *new)
+    };
+    let lines = [shown, now, new].map(str::to_owned);
+    // Changes of lines next to each other are apart where each word is compared.
+    let words = lines.each_ref().map(|text| text.replace(' ', " \n"));
+    // Which of several equal lines is the new one depends on the end at which a comparison begins.
+    let reversed = |texts: &[String; 3]| texts.each_ref().map(|text| text.chars().rev().collect());
+    let forms = [reversed(&lines), reversed(&words), lines, words];
+    if shown == now || forms.iter().any(has_all) {
+        return None;
+    }
+    let diff = edit::unified_diff("", Some(shown), Some(now));
+    let changed = diff.lines().skip(2).map(|line| line.split_at(1));
+    let mut changed: Vec<_> = changed.filter(|(sign, _)| "+-".contains(sign)).collect();
+    // What would be lost is told before what would come back.
+    changed.sort_by_key(|(sign, _)| *sign);
+    let quoted = |line: &str| match line.trim() {
+        "" => "an empty line".to_owned(),
+        line => format!("`{line}`"),
+    };
+    let count = |text: &str, line: &str| text.lines().filter(|one| *one == line).count();
+    let counted = changed.iter().find_map(|(sign, line)| {
+        match (*sign, count(new, line).cmp(&count(now, line))) {
+            ("+", Ordering::Less) => Some(format!("{} would be lost", quoted(line))),
+            ("-", Ordering::Greater) => Some(format!("{} would come back", quoted(line))),
+            _ => None,
+        }
+    });
+    let place = || {
+        changed
+            .first()
+            .map_or_else(String::new, |(_, line)| quoted(line))
+    };
+    counted.or_else(|| Some(format!("what was changed at {} may be lost", place())))
+}
+
 /// Returns the bytes of a change in the encoding that the file has.
 fn encoded(now: Option<&[u8]>, path: &RelPath, new: &str) -> Result<Vec<u8>, Refusal> {
     let text = now.and_then(|bytes| Text::decode(bytes).ok());
@@ -416,6 +453,99 @@ mod tests {
                 Some(both)
             );
         });
+    }
+
+    /// Two functions, one of which repeats a line of the other once it is changed.
+    const SHOP: &str = "import json\n\n\ndef price(net):\n    log(net)\n    return net\n\n\ndef label(net):\n    return str(net)\n\n\ndef rate():\n    return 19\n";
+
+    /// Tries a change of a file that was shown and saved by somebody then. Returns the refusal.
+    fn tried(shown: &str, saved: &str, after: Option<&str>) -> Option<String> {
+        let mut refused = None;
+        with(|stage, scene, trial| {
+            stage.write("shop.py", shown);
+            let spot = Spot::whole(&path("shop.py"), shown.len());
+            trial.remember_shown(scene.context, &[spot]);
+            stage.write("shop.py", saved);
+            let draft = change("shop.py", Some(saved), after);
+            refused = trial.keeps_what_was_saved(scene.context, &draft).err();
+        });
+        refused.map(|refusal| {
+            let (_, lost) = refusal.reason.split_once("meanwhile, and ").unwrap();
+            lost.trim_end_matches(": read it again").to_owned()
+        })
+    }
+
+    #[test]
+    fn a_saved_line_that_stands_elsewhere_too_is_not_dropped() {
+        let draft = SHOP.replace("19", "20");
+        for (old, saved, lost) in [
+            (
+                "    return net\n",
+                "    return str(net)\n",
+                "`return str(net)` would be lost",
+            ),
+            (
+                "    log(net)\n",
+                "    log(net)\n    log(net)\n",
+                "`log(net)` would be lost",
+            ),
+            ("    log(net)\n", "", "`log(net)` would come back"),
+            ("import json\n\n\n", "", "`import json` would come back"),
+            (
+                "\n\n\ndef rate",
+                "\n\ndef rate",
+                "an empty line would come back",
+            ),
+            (
+                "    log(net)\n    return net\n",
+                "    return net\n    log(net)\n",
+                "what was changed at `return net` may be lost",
+            ),
+        ] {
+            let saved = SHOP.replace(old, saved);
+            assert_eq!(tried(SHOP, &saved, Some(&draft)).as_deref(), Some(lost));
+        }
+    }
+
+    #[test]
+    fn a_line_repeated_among_its_like_is_not_dropped() {
+        let shown = "a()\na()\na()\na()\nb()\n";
+        let lost = tried(
+            shown,
+            &format!("a()\n{shown}"),
+            Some(&format!("w()\n{shown}")),
+        );
+        assert_eq!(lost.as_deref(), Some("`a()` would be lost"));
+    }
+
+    #[test]
+    fn a_file_that_somebody_made_shorter_meanwhile_does_not_go() {
+        let saved = SHOP.replace("    log(net)\n", "");
+        let lost = tried(SHOP, &saved, None);
+        expect!["what was changed at `log(net)` may be lost"].assert_eq(&lost.unwrap());
+    }
+
+    #[test]
+    fn a_draft_that_holds_what_was_saved_is_not_refused() {
+        let function = "def total(nets):\n    return sum(nets)\n\n\ndef label";
+        for (old, saved) in [
+            ("def label", function),
+            ("    return net\n", "    net = float(net)\n    return net\n"),
+            ("    log(net)\n", "    log(net)\n    log(net)\n"),
+            ("    log(net)\n", ""),
+            ("    log(net)\n", "    log(str(net))\n"),
+            ("return str(net)", "return repr(net)"),
+        ] {
+            let saved = SHOP.replace(old, saved);
+            for (old, new) in [("import json\n", "import json\nimport re\n"), ("19", "20")] {
+                let draft = saved.replace(old, new);
+                assert_eq!(tried(SHOP, &saved, Some(&draft)), None, "{draft}");
+            }
+        }
+        // Lines next to each other.
+        let saved = SHOP.replace("    return net\n", "    net = float(net)\n    return net\n");
+        let draft = saved.replace("    return net\n", "    return net * 2\n");
+        assert_eq!(tried(SHOP, &saved, Some(&draft)), None);
     }
 
     #[test]
