@@ -190,17 +190,24 @@ impl Staged {
         Ok(())
     }
 
+    /// Says whether a move is all that happened to the presence of both of its paths: one is gone, the other new.
+    fn is_whole(&self, (from, to): &(RelPath, RelPath)) -> bool {
+        let of_these = |path: &RelPath| path == from || path == to;
+        let ends = self.moves.iter().flat_map(|(from, to)| [from, to]);
+        let is_new = |file: &Changed| file.before.is_none() && file.after.is_some();
+        ends.filter(|path| of_these(path)).count() == 2
+            && self.is_gone(from)
+            && self.files.get(to).is_some_and(is_new)
+    }
+
     /// Writes every change into the project. Each file must still be what the change was made from.
     pub(super) fn write(
         &self,
         transaction: &mut Transaction,
         door: &Door,
     ) -> Result<(), WriteError> {
-        let is_moved = |path: &RelPath| {
-            let mut moves = self.moves.iter();
-            moves.any(|(from, to)| path == from || path == to)
-        };
-        for (from, to) in &self.moves {
+        let moves: Vec<_> = self.moves.iter().filter(|one| self.is_whole(one)).collect();
+        for (from, to) in &moves {
             let (Some(source), Some(target)) = (self.files.get(from), self.files.get(to)) else {
                 continue;
             };
@@ -212,7 +219,8 @@ impl Staged {
                 transaction.settle(to, source.before.as_deref(), target.after.as_deref())?;
             }
         }
-        for (path, file) in self.files.iter().filter(|(path, _)| !is_moved(path)) {
+        let is_moved = |path| moves.iter().any(|(from, to)| path == from || path == to);
+        for (path, file) in self.files.iter().filter(|(path, _)| !is_moved(*path)) {
             transaction.settle(path, file.before.as_deref(), file.after.as_deref())?;
         }
         Ok(())
@@ -333,5 +341,65 @@ mod tests {
             assert_eq!(stage.on_disk("a.py"), "x = 5\n");
             assert!(!stage.options.project.join("c.py").exists());
         });
+    }
+
+    /// Says what is on disk once everything that is staged is written.
+    fn on_disk_after(act: impl Fn(&Scene<'_, '_>, &mut Staged)) -> String {
+        with(|stage, scene, staged| {
+            act(scene, staged);
+            let diff = staged.diff();
+            written(scene, staged).unwrap();
+            let there = |name: &&str| stage.options.project.join(name).exists();
+            let names = ["a.py", "b.py", "c.py", "d.py"].into_iter().filter(there);
+            let files: String = names
+                .map(|name| format!("{name}: {}", stage.on_disk(name)))
+                .collect();
+            for (path, file) in &staged.files {
+                let now = scene.context.project.door().find(path).unwrap();
+                assert_eq!(now, file.after, "{path}\n{diff}");
+            }
+            files
+        })
+    }
+
+    #[test]
+    fn what_moves_twice_is_at_its_last_path() {
+        let files = on_disk_after(|scene, staged| {
+            rename(scene, staged, "a.py", "c.py");
+            rename(scene, staged, "c.py", "d.py");
+        });
+        assert_eq!(files, "b.py: y = 1\nd.py: x = 1\n");
+    }
+
+    #[test]
+    fn what_is_written_where_a_file_was_before_it_moved_is_there() {
+        let files = on_disk_after(|scene, staged| {
+            rename(scene, staged, "a.py", "c.py");
+            set(scene, staged, "a.py", Some("from c import x\n"));
+        });
+        assert_eq!(files, "a.py: from c import x\nb.py: y = 1\nc.py: x = 1\n");
+    }
+
+    #[test]
+    fn what_moved_and_was_taken_away_then_is_gone() {
+        let files = on_disk_after(|scene, staged| {
+            rename(scene, staged, "a.py", "c.py");
+            set(scene, staged, "c.py", None);
+        });
+        assert_eq!(files, "b.py: y = 1\n");
+    }
+
+    #[test]
+    fn what_moves_to_a_path_that_was_taken_before_is_there() {
+        let files = on_disk_after(|scene, staged| {
+            set(scene, staged, "b.py", None);
+            rename(scene, staged, "a.py", "b.py");
+        });
+        assert_eq!(files, "b.py: x = 1\n");
+        let files = on_disk_after(|scene, staged| {
+            rename(scene, staged, "a.py", "c.py");
+            rename(scene, staged, "b.py", "a.py");
+        });
+        assert_eq!(files, "a.py: y = 1\nc.py: x = 1\n");
     }
 }
