@@ -2,7 +2,7 @@
 //! project, judge, and only then write.
 
 use std::collections::{BTreeMap, HashSet};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use harness_code::edit::{ChangeSet, FileChange};
 use harness_code::language::Language;
@@ -25,6 +25,7 @@ use crate::run::evidence::{self, Evidence, Observed, Verdict, file_of, own_name}
 use crate::run::log::{Log, redacted, tests_begin};
 use crate::run::result::Stopped;
 use crate::run::staged::Staged;
+use crate::run::trial::closing::SeenFile;
 use crate::run::trial::staging::DroppedDefinition;
 use harness_code::request::kind::Kind;
 
@@ -41,8 +42,8 @@ struct Best {
     staged: Staged,
     after: Option<SuiteReport>,
     goals: Vec<Goal>,
-    /// When the tests that judged them were started.
-    judged_at: SystemTime,
+    /// The files of the project when the tests that judged them were started.
+    judged_files: Vec<SeenFile>,
     /// Whether the model said what is left, and it could not be done.
     is_left_open: bool,
 }
@@ -71,8 +72,8 @@ pub(super) struct Trial {
     observed: Observed,
     /// What running the tests on what is staged did to files.
     touched: BTreeMap<RelPath, Touch>,
-    /// When the tests were last started to judge what is staged.
-    judged_at: SystemTime,
+    /// The files of the project when the tests were last started to judge what is staged.
+    judged_files: Vec<SeenFile>,
     /// What was staged when they were: what they said is of that state alone.
     judged: Option<String>,
     /// A change was dropped because it made the suite worse.
@@ -120,7 +121,7 @@ impl Trial {
             is_partial: false,
             observed: Observed::default(),
             touched: BTreeMap::new(),
-            judged_at: SystemTime::now(),
+            judged_files: closing::seen_files(context),
             judged: None,
             broke: None,
             attempt: Attempt::default(),
@@ -317,7 +318,7 @@ impl Trial {
                 staged: self.staged.clone(),
                 after,
                 goals: redacted(goals),
-                judged_at: self.judged_at,
+                judged_files: self.judged_files.clone(),
                 is_left_open: false,
             });
         }
@@ -439,7 +440,7 @@ impl Trial {
     ) -> Verdict {
         (self.after, self.is_partial) = (None, false);
         self.observed = Observed::default();
-        self.judged_at = SystemTime::now();
+        self.judged_files = closing::seen_files(context);
         self.judged = Some(self.staged.fingerprint());
         if self.suite.is_none() && plan.task.kind() == Kind::Tests {
             // The first tests of a project are what its suite is told from.

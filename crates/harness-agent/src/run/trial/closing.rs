@@ -1,7 +1,7 @@
 //! The end of a trial: what is proven is written, everything else is taken back and left as a patch.
 
-use std::path::Path;
-use std::time::SystemTime;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use harness_code::edit::{ChangeSet, FileChange};
 use harness_code::path::RelPath;
@@ -23,6 +23,9 @@ use crate::run::trial::{Best, Trial};
 
 /// Parts of a task that are not done and that a summary names.
 const MOST_OPEN: usize = 3;
+
+/// File times lag the clock by less than this: FAT counts in steps of two seconds.
+const COARSEST_TIME: Duration = Duration::from_secs(2);
 
 impl Attempt {
     pub(super) fn of(staged: &Staged) -> Attempt {
@@ -47,7 +50,7 @@ impl Trial {
         plan: &Plan,
         mut summary: String,
     ) -> Ending {
-        if self.suite.is_some() && was_saved_since(context, self.judged_at) {
+        if self.suite.is_some() && was_saved_since(&self.judged_files) {
             // The tests judged files that are others now.
             log.tell(
                 EventKind::Tests,
@@ -276,9 +279,8 @@ impl Trial {
             tests: self.tests(),
             ..Ending::new(stopped, summary)
         };
-        let counts = |best: &Best| {
-            stopped != Stopped::Interrupted && !was_saved_since(context, best.judged_at)
-        };
+        let counts =
+            |best: &Best| stopped != Stopped::Interrupted && !was_saved_since(&best.judged_files);
         if let Some(best) = self.best.take().filter(counts) {
             return self.keep_part(context, log, plan, (best, ending));
         }
@@ -379,15 +381,49 @@ impl Trial {
     }
 }
 
-/// Says whether a file of the project was saved since tests were started: they judged other files.
-fn was_saved_since(context: &Context<'_>, start: SystemTime) -> bool {
+/// A file of the project as it was when tests were started.
+#[derive(Clone)]
+pub(super) struct SeenFile {
+    place: PathBuf,
+    stamp: Option<(u64, SystemTime)>,
+    /// Known where the time is so young that the file may be saved again and have the same.
+    digest: Option<String>,
+}
+
+/// Returns the files of the project as they are now.
+pub(super) fn seen_files(context: &Context<'_>) -> Vec<SeenFile> {
     let root = context.tree().root();
+    let recent = SystemTime::now() - COARSEST_TIME;
+    let seen = |place: PathBuf| {
+        let stamp = stamp(&place);
+        let young = stamp.filter(|(_, modified)| *modified > recent);
+        let digest = young.and_then(|_| digest(&place));
+        SeenFile {
+            place,
+            stamp,
+            digest,
+        }
+    };
     let files = context.whole_tree().files().iter();
-    let mut times = files.filter_map(|file| {
-        let found = file.path.under(root).symlink_metadata();
-        found.and_then(|found| found.modified()).ok()
-    });
-    times.any(|time| time > start)
+    files.map(|file| seen(file.path.under(root))).collect()
+}
+
+/// Says whether a file of the project was saved since tests were started: they judged other files.
+fn was_saved_since(seen: &[SeenFile]) -> bool {
+    seen.iter().any(|file| {
+        let is_read = file.digest.is_some();
+        stamp(&file.place) != file.stamp || is_read && digest(&file.place) != file.digest
+    })
+}
+
+/// Returns the length of a file and when it was changed last.
+fn stamp(place: &Path) -> Option<(u64, SystemTime)> {
+    let found = place.symlink_metadata().ok()?;
+    Some((found.len(), found.modified().ok()?))
+}
+
+fn digest(place: &Path) -> Option<String> {
+    Some(journal::digest(&std::fs::read(place).ok()?))
 }
 
 fn red(report: Option<&SuiteReport>) -> Vec<FailedTest> {
@@ -413,7 +449,6 @@ fn oddity(path: &RelPath, before: &Metadata, after: &Metadata) -> Option<String>
 #[cfg(test)]
 mod tests {
     use std::fs::File;
-    use std::time::Duration;
 
     use expect_test::expect;
 
@@ -549,6 +584,53 @@ mod tests {
         .assert_eq(&said);
         assert_eq!(stage.on_disk("pricing.py"), PRICING.1);
         assert!(!is_there(&stage, "pricing.py.bak"));
+    }
+
+    /// Gives a file the time of its last change.
+    fn set_time(stage: &Stage, name: &str, time: SystemTime) {
+        let place = stage.options.project.join(name);
+        let file = File::options().append(true).open(place).unwrap();
+        file.set_modified(time).unwrap();
+    }
+
+    /// Ends a run that was proven, after somebody did something with the tests. Returns the first line.
+    fn kept_after(meddle: impl Fn(&Stage)) -> String {
+        let stage = Stage::pricing();
+        let came = stage.play(|scene| {
+            let mut trial = open(scene);
+            apply(scene, &mut trial, &[pricing(&mended())]);
+            trial.judge(scene.context, scene.log, scene.plan);
+            meddle(&stage);
+            let ending = keep(scene, trial);
+            said(scene, &ending)
+        });
+        came.value.lines().next().unwrap_or_default().to_owned()
+    }
+
+    #[test]
+    fn a_save_is_noticed_whatever_time_the_file_has_then() {
+        let stricter = TEST_PRICING.1.replace("(200, 10), 180", "(200, 10), 170");
+        let time_of = |stage: &Stage| {
+            let place = stage.options.project.join(TEST_PRICING.0);
+            place.metadata().unwrap().modified().unwrap()
+        };
+        // Not later than the start of the tests, as clocks and coarse file systems have it, and an older file put here.
+        for earlier in [0, 1, 100] {
+            let said = kept_after(|stage| {
+                let then = time_of(stage);
+                stage.write(TEST_PRICING.0, &stricter);
+                set_time(stage, TEST_PRICING.0, then - Duration::from_secs(earlier));
+            });
+            expect!["stuck: files were saved meanwhile, and now: no test passes yet"]
+                .assert_eq(&said);
+        }
+        let said = kept_after(|stage| stage.remove(TEST_PRICING.0));
+        assert!(said.contains("files were saved meanwhile"), "{said}");
+    }
+
+    #[test]
+    fn tests_do_not_run_again_where_nobody_saved_anything() {
+        assert_eq!(kept_after(|_| {}), "done: it is right");
     }
 
     /// Ends a run of a project without tests that was asked to keep what breaks nothing.
