@@ -92,6 +92,11 @@ impl Request {
         &self.sentence.text
     }
 
+    /// Returns its first line.
+    pub fn title(&self) -> &str {
+        self.text().lines().next().unwrap_or_default()
+    }
+
     /// Returns what the request asks for.
     pub fn kind(&self) -> Kind {
         self.kind

@@ -332,7 +332,7 @@ impl<'a> Asked<'a> {
             named.filter(|one| fits(one)).count()
         };
         let homes = self.homes();
-        let first = self.task.text().lines().next().unwrap_or_default();
+        let first = self.task.title();
         let is_told = homes.iter().any(|home| first.contains(home.file_name()));
         let is_at_home = |change: &FileChange| {
             let is_home = |home: &RelPath| {

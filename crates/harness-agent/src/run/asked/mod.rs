@@ -296,7 +296,7 @@ impl<'a> Asked<'a> {
     /// Returns how many words of the task's first line a test's name has, whatever their endings.
     pub(super) fn shared_words(&self, test: &str) -> usize {
         const SHORTEST: usize = 3;
-        let title = self.task.text().lines().next().unwrap_or_default();
+        let title = self.task.title();
         let (title, test) = (locate::stems(title), locate::stems(test));
         let shared = title.intersection(&test);
         let shared = shared.filter(|word| word.len() >= SHORTEST && *word != "test");
@@ -620,7 +620,7 @@ impl<'a> Asked<'a> {
     /// Says whether a task with one order brings a definition that is called like a word of its first line and that tests
     /// use which were red and pass: "validate `UUID` without creating one" brings `Validate`.
     fn brings_told_definition(&self) -> bool {
-        let title = self.task.text().lines().next().unwrap_or_default();
+        let title = self.task.title();
         let title = title.to_lowercase();
         let new = |change: &FileChange| -> Vec<String> {
             let names = |text: &str| -> Vec<String> {
@@ -965,7 +965,7 @@ fn grouped<'t>(targets: &'t [Target], task: &Request, paths: &[RelPath]) -> Vec<
 
 /// Says whether a definition only answers where something new goes, and something is new there.
 fn answers_where(task: &Request, changes: &[FileChange], qualified: &str) -> bool {
-    let title = task.text().lines().next().unwrap_or_default();
+    let title = task.title();
     let Some((name, path)) = task.answer() else {
         return false;
     };
