@@ -62,10 +62,11 @@ MOST_LINES = 150
 
 class Stage:
     """One stage: its name, what it does, and the function that does it. It returns how many passed and failed, and,
-    where tests can be skipped, a line for each that was."""
+    where tests can be skipped, a line for each that was. A stage without skips may have its time `beside` another one
+    that leaves a core idle: it begins with that one, and is told when it is its turn."""
 
-    def __init__(self, name, about, perform):
-        self.name, self.about, self.perform = name, about, perform
+    def __init__(self, name, about, perform, beside=None):
+        self.name, self.about, self.perform, self.beside = name, about, perform, beside
 
 
 def main(words):
@@ -75,18 +76,25 @@ def main(words):
         print("\n".join(f"{stage.name:<10} {stage.about}" for stage in STAGES))
         return 0
     chosen = [stage for stage in STAGES if not arguments.only or stage.name in arguments.only]
+    if os.environ.get("CI"):
+        # Nobody compiles there twice, so what the next time would be faster by is not written.
+        os.environ.setdefault("CARGO_INCREMENTAL", "0")
+    early, outcomes = {}, []
     try:
         check_rust()
         check_components()
-        if {"lints", "tools"} <= {stage.name for stage in chosen}:
-            begin_tools()
-        outcomes = [perform(stage) for stage in chosen]
+        for stage in chosen:
+            early.update({other.name: begin(other) for other in chosen if other.beside == stage.name})
+            outcomes.append(perform(stage, early.pop(stage.name, None)))
     except Problem as problem:
         print(f"\ntest: {problem}\nhint: {problem.hint}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("\ntest: interrupted", file=sys.stderr)
         return 130
+    finally:
+        for process in early.values():
+            process.terminate()
     return summary(outcomes)
 
 
@@ -112,10 +120,28 @@ class Outcome:
         self.passed, self.failed, self.skips = (*counts, []) if len(counts) == 2 else counts
 
 
-def perform(stage):
+def begin(stage):
+    """Begins a stage in a process of its own."""
+    LOGS.mkdir(parents=True, exist_ok=True)
+    with open(LOGS / f"{stage.name}-early.log", "wb") as log:
+        return subprocess.Popen([sys.executable, __file__, "--only", stage.name], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+
+
+def counts_of(stage, process):
+    """What came of a stage that was begun early, when it has ended."""
+    code = process.wait()
+    output = (LOGS / f"{stage.name}-early.log").read_text(encoding="utf-8", errors="replace")
+    counts = re.search(r"^(\d+) passed, (\d+) failed", output, re.M)
+    if code != 0:
+        print(indented(output))
+    passed, failed = map(int, counts.groups()) if counts else (0, 1)
+    return passed, max(failed, int(code != 0))
+
+
+def perform(stage, process=None):
     print(f"{stage.name:<10} {stage.about}", flush=True)
     started, worked = time.monotonic(), children_seconds()
-    counts = stage.perform()
+    counts = counts_of(stage, process) if process else stage.perform()
     outcome = Outcome(stage, counts, time.monotonic() - started, children_seconds() - worked)
     verdict = "ok" if not outcome.failed else "FAILED"
     print(f"{'':<10} {verdict}: {counted([outcome])} ({outcome.seconds:.1f} s)", flush=True)
@@ -198,10 +224,14 @@ def lints():
         print(indented("\n".join(warnings.group().splitlines()[:MOST_LINES])))
         if is_newer:
             print(f"{'':<10} warnings of a compiler that is newer than `rust-version` in Cargo.toml fail nothing")
-    # The library promises to build without its grammars, which nothing else here does.
-    bare, _ = said("lints", ["cargo", "check", "--locked", "-p", "harness-code", "--no-default-features"], LINTED)
-    failed = [code != 0 or bool(warnings and not is_newer), bare != 0]
-    return failed.count(False), failed.count(True)
+    return (0, 1) if code != 0 or warnings and not is_newer else (1, 0)
+
+
+def bare():
+    """The library promises to build without its grammars, which nothing else here does."""
+    # A folder of its own: cargo would wait for who compiles in the other, and has nothing there that it could take.
+    command = ["cargo", "check", "--locked", "-p", "harness-code", "--no-default-features"]
+    return check("bare", command, {**LINTED, "CARGO_TARGET_DIR": str(LOGS / "bare")})
 
 
 def newer_compiler():
@@ -254,26 +284,8 @@ def write_pages(words):
     return said(f"rustdoc-{name}", [*words, *flags, "--out-dir", str(LOGS / "doc")], environment)[0] == 0
 
 
-EARLY_TOOLS = []
-
-
-def begin_tools():
-    """Begins the stage of the tools in a process of its own: it waits for downloads while the crates compile."""
-    LOGS.mkdir(parents=True, exist_ok=True)
-    with open(LOGS / "tools.log", "wb") as log:
-        EARLY_TOOLS.append(subprocess.Popen([sys.executable, __file__, "--only", "tools"], stdin=subprocess.DEVNULL, stdout=log, stderr=log))
-
-
 def tools():
     """Virtualenvs with pytest and with the checkers: the crates run pytest too, so they come before their tests."""
-    if EARLY_TOOLS:
-        code = EARLY_TOOLS.pop().wait()
-        output = (LOGS / "tools.log").read_text(encoding="utf-8", errors="replace")
-        counts = re.search(r"^(\d+) passed, (\d+) failed", output, re.M)
-        if code != 0 or not counts:
-            print(indented(output))
-            return 0, 1
-        return int(counts[1]), int(counts[2])
     results = []
     # Python compiles what is imported when it is; most of the checkers' files never are.
     for folder, packages in ((ENVIRONMENT, TOOLS), (CHECKERS, ["--no-compile", *CHECKS])):
@@ -367,13 +379,14 @@ def require_package():
 STAGES = [
     Stage("format", "rustfmt finds nothing to change", formatting),
     Stage("lints", "no warning from the compiler or clippy", lints),
-    Stage("tools", "a virtualenv with what the tests need", tools),
+    Stage("tools", "a virtualenv with what the tests need", tools, beside="lints"),
     Stage("rust", "the tests of the crates", rust_tests),
-    Stage("rustdoc", "the crates' documentation builds", rust_docs),
+    Stage("bare", "the library builds without its grammars", bare, beside="rust"),
+    Stage("rustdoc", "the crates' documentation builds", rust_docs, beside="rust"),
     Stage("package", "the package installs into a fresh virtualenv", package),
     Stage("python", "the tests of the Python face, the scenarios and the scripts", python_tests),
-    Stage("types", "mypy --strict, pyright and stubtest accept the stubs", types),
-    Stage("accept", "the black-box acceptance of the public surface", acceptance),
+    Stage("types", "mypy --strict, pyright and stubtest accept the stubs", types, beside="python"),
+    Stage("accept", "the black-box acceptance of the public surface", acceptance, beside="python"),
 ]
 
 if __name__ == "__main__":
