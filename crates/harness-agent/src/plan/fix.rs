@@ -13,7 +13,8 @@ use harness_code::path::RelPath;
 use harness_code::request::rename::Rename;
 use harness_code::suite::packages_of;
 use harness_code::text::whole_words;
-use harness_code::tree::SourceTree;
+use harness_code::tree::{self, SourceTree};
+use harness_hands::suite::Failure;
 
 use crate::env::Environment;
 use crate::plan::route::PlannedFix;
@@ -185,6 +186,30 @@ fn misspelled(
         Answer::Nothing => false,
     };
     if spoken_of { answer } else { Answer::Nothing }
+}
+
+/// Returns the certain fix of what a red test stopped at: a misspelled name in the code, and nothing in a test.
+pub(crate) fn of_failure(
+    tree: &SourceTree,
+    failure: &Failure,
+    surroundings: Surroundings,
+) -> Option<Proposal> {
+    let said = Request::read(&failure.message);
+    let words = said.text().to_lowercase();
+    UNRESOLVED.iter().find(|word| words.contains(*word))?;
+    let path = RelPath::parse(failure.file.as_deref()?).ok()?;
+    let request = MisspellingRequest {
+        names: quoted_names(&said),
+        lines: vec![(path, failure.line?)],
+        scope: surroundings.scope,
+        installed: surroundings.installed,
+        ..MisspellingRequest::default()
+    };
+    let in_code = |edit: &edit::Edit| !tree::is_test(&edit.path);
+    match fix::misspelled(tree, &request) {
+        Answer::Certain(proposal) if proposal.edits.iter().all(in_code) => Some(proposal),
+        _ => None,
+    }
 }
 
 /// The renames that the task asks for by name.

@@ -219,7 +219,7 @@ fn settle(
 }
 
 /// Returns what the fix would make of the project.
-fn change_set(context: &Context<'_>, proposal: &Proposal) -> Result<ChangeSet, Refusal> {
+pub(super) fn change_set(context: &Context<'_>, proposal: &Proposal) -> Result<ChangeSet, Refusal> {
     let change = |(path, edits): (&RelPath, Vec<Edit>)| {
         let refused = |error: &dyn Display| {
             Refusal::new("write.changed_meanwhile", error.to_string(), path.as_str())

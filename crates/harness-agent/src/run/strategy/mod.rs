@@ -4,6 +4,7 @@
 mod answer;
 mod certain_fix;
 mod clarify;
+mod misspelling;
 mod propose;
 mod red;
 mod replay;
@@ -48,13 +49,14 @@ pub(super) enum Outcome {
 }
 
 /// Tried in this order: what was done before and what is certain first, what the user knows, then what a model can do.
-const STRATEGIES: [&dyn Strategy; 10] = [
+const STRATEGIES: [&dyn Strategy; 11] = [
     &replay::Replay,
     &certain_fix::CertainFix,
     &clarify::Clarify,
     &answer::Answer,
     &propose::Propose,
     &red::RedTests,
+    &misspelling::Misspelling,
     &trace::Trace,
     &rewrite::Rewrite,
     &tool_loop::ToolLoop,
