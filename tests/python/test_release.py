@@ -456,9 +456,9 @@ def test_a_newer_compiler_s_lints_break_no_install_and_no_test(monkeypatch, caps
     monkeypatch.setattr(command, "said", lambda *_: (0, warned))
     known = re.search(r'^rust-version = "([\d.]+)"', manifest, re.M)[1]
     newer = f"1.{int(known.split('.')[1]) + 1}.0"
-    for compiler, expected in ((f"{known}.0", (0, 1)), (newer, (1, 0))):
+    for compiler, expected in ((f"{known}.0", (1, 1)), (newer, (2, 0))):
         monkeypatch.setattr(command, "heard", lambda _, compiler=compiler: (0, f"rustc {compiler} (0123456 2027-01-01)"))
         assert command.lints() == expected, compiler
     assert "this could be shorter" in capsys.readouterr().out
     monkeypatch.setattr(command, "said", lambda *_: (101, "error: it does not compile\n"))
-    assert command.lints() == (0, 1)
+    assert command.lints() == (0, 2)

@@ -16,7 +16,8 @@ use crate::parallel::side_by_side;
 use crate::path::RelPath;
 use crate::symbols::{self, Definition, Facts, Reading};
 use crate::text::{Text, is_among};
-use crate::tree::open::{read_inside, read_regular};
+pub use crate::tree::open::read_inside;
+use crate::tree::open::read_regular;
 use crate::tree::walk::{MOST_FILES, find};
 
 /// A larger source file is listed but not read: no person wrote it, and no model can be shown it.

@@ -8,7 +8,7 @@ use crate::path::RelPath;
 use crate::tree::{LARGEST_SOURCE, TreeError};
 
 /// Reads a regular file inside `root`, following no link in any part of its path.
-pub(super) fn read_inside(root: &Path, path: &RelPath) -> Result<Vec<u8>, TreeError> {
+pub fn read_inside(root: &Path, path: &RelPath) -> Result<Vec<u8>, TreeError> {
     let folder_is_real = path.parent().is_none_or(|parent| {
         let folder = parent.under(root);
         folder.canonicalize().is_ok_and(|real| real == folder)

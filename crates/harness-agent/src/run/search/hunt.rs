@@ -9,6 +9,7 @@ use harness_code::mutate::{self, Mutation};
 use harness_code::path::RelPath;
 use harness_code::suite::Suite;
 use harness_code::text::Text;
+use harness_code::tree;
 use harness_hands::process::runner::Runner;
 use harness_hands::scratch::Scratch;
 use harness_hands::suite::quick::Quick;
@@ -93,7 +94,8 @@ impl Hunt {
         let failures = self.failures.iter();
         let red: Vec<String> = failures.map(|failure| failure.id.clone()).collect();
         let targets: Vec<String> = self.targets.iter().take(MOST_TESTS).cloned().collect();
-        let root = scratch.root().to_path_buf();
+        let root = scratch.root();
+        let root = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());
         let mut quick = Quick::start(&self.runner, &self.suite, scratch, &shared.stop)?;
         let traces = self.traces(&mut quick, &targets, &red, shared)?;
         // Those that nobody asked about accuse nobody: they may fail for a reason of their own.
@@ -106,7 +108,7 @@ impl Hunt {
             scope: self.scope.as_ref(),
         };
         let read = |path: &RelPath| {
-            let bytes = std::fs::read(path.under(&root)).ok()?;
+            let bytes = tree::read_inside(&root, path).ok()?;
             Text::decode(&bytes).ok()
         };
         let (suspects, files) = blame::suspects(&read, &traces, &hints);

@@ -1,10 +1,11 @@
 //! The end of a trial: what is proven is written, everything else is taken back and left as a patch.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use harness_code::edit::{ChangeSet, FileChange};
 use harness_code::path::RelPath;
+use harness_code::tree;
 use harness_hands::door::Metadata;
 use harness_hands::journal;
 use harness_hands::suite::SuiteReport;
@@ -50,7 +51,7 @@ impl Trial {
         plan: &Plan,
         mut summary: String,
     ) -> Ending {
-        if self.suite.is_some() && was_saved_since(&self.judged_files) {
+        if self.suite.is_some() && was_saved_since(context, &self.judged_files) {
             // The tests judged files that are others now.
             log.tell(
                 EventKind::Tests,
@@ -279,8 +280,9 @@ impl Trial {
             tests: self.tests(),
             ..Ending::new(stopped, summary)
         };
-        let counts =
-            |best: &Best| stopped != Stopped::Interrupted && !was_saved_since(&best.judged_files);
+        let counts = |best: &Best| {
+            stopped != Stopped::Interrupted && !was_saved_since(context, &best.judged_files)
+        };
         if let Some(best) = self.best.take().filter(counts) {
             return self.keep_part(context, log, plan, (best, ending));
         }
@@ -384,7 +386,7 @@ impl Trial {
 /// A file of the project as it was when tests were started.
 #[derive(Clone)]
 pub(super) struct SeenFile {
-    place: PathBuf,
+    path: RelPath,
     stamp: Option<(u64, SystemTime)>,
     /// Known where the time is so young that the file may be saved again and have the same.
     digest: Option<String>,
@@ -394,36 +396,37 @@ pub(super) struct SeenFile {
 pub(super) fn seen_files(context: &Context<'_>) -> Vec<SeenFile> {
     let root = context.tree().root();
     let recent = SystemTime::now() - COARSEST_TIME;
-    let seen = |place: PathBuf| {
-        let stamp = stamp(&place);
+    let seen = |path: &RelPath| {
+        let stamp = stamp(root, path);
         let young = stamp.filter(|(_, modified)| *modified > recent);
-        let digest = young.and_then(|_| digest(&place));
         SeenFile {
-            place,
+            path: path.clone(),
             stamp,
-            digest,
+            digest: young.and_then(|_| digest(root, path)),
         }
     };
     let files = context.whole_tree().files().iter();
-    files.map(|file| seen(file.path.under(root))).collect()
+    files.map(|file| seen(&file.path)).collect()
 }
 
 /// Says whether a file of the project was saved since tests were started: they judged other files.
-fn was_saved_since(seen: &[SeenFile]) -> bool {
+fn was_saved_since(context: &Context<'_>, seen: &[SeenFile]) -> bool {
+    let root = context.tree().root();
     seen.iter().any(|file| {
         let is_read = file.digest.is_some();
-        stamp(&file.place) != file.stamp || is_read && digest(&file.place) != file.digest
+        stamp(root, &file.path) != file.stamp || is_read && digest(root, &file.path) != file.digest
     })
 }
 
 /// Returns the length of a file and when it was changed last.
-fn stamp(place: &Path) -> Option<(u64, SystemTime)> {
-    let found = place.symlink_metadata().ok()?;
+fn stamp(root: &Path, path: &RelPath) -> Option<(u64, SystemTime)> {
+    let found = path.under(root).symlink_metadata().ok()?;
     Some((found.len(), found.modified().ok()?))
 }
 
-fn digest(place: &Path) -> Option<String> {
-    Some(journal::digest(&std::fs::read(place).ok()?))
+/// Returns what tells a plain file's bytes. Somebody may have put a link or a pipe in its place: those are not read.
+fn digest(root: &Path, path: &RelPath) -> Option<String> {
+    Some(journal::digest(&tree::read_inside(root, path).ok()?))
 }
 
 fn red(report: Option<&SuiteReport>) -> Vec<FailedTest> {
@@ -584,6 +587,22 @@ mod tests {
         .assert_eq(&said);
         assert_eq!(stage.on_disk("pricing.py"), PRICING.1);
         assert!(!is_there(&stage, "pricing.py.bak"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_that_somebody_put_in_place_of_a_file_is_not_read() {
+        for end in ["test_pricing.py", "/dev/zero"] {
+            let stage = Stage::pricing();
+            let place = stage.options.project.join("pricing.py");
+            let came = stage.play(|scene| {
+                stage.remove("pricing.py");
+                std::os::unix::fs::symlink(end, &place).unwrap();
+                let seen = seen_files(scene.context);
+                seen.iter().filter(|file| file.digest.is_some()).count()
+            });
+            assert_eq!(came.value, 1, "{end}");
+        }
     }
 
     /// Gives a file the time of its last change.
