@@ -62,8 +62,8 @@ MOST_LINES = 150
 
 class Stage:
     """One stage: its name, what it does, and the function that does it. It returns how many passed and failed, and,
-    where tests can be skipped, a line for each that was. A stage without skips may have its time `beside` another one
-    that leaves a core idle: it begins with that one, and is told when it is its turn."""
+    where tests can be skipped, a line for each that was. A stage that skips nothing may run `beside` an earlier one:
+    both begin together, and what came of it is shown when it is its turn."""
 
     def __init__(self, name, about, perform, beside=None):
         self.name, self.about, self.perform, self.beside = name, about, perform, beside

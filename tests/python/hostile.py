@@ -191,7 +191,7 @@ def meddling(project):
 
     def meddle():
         swapped, grown, gone = project / "swapped.py", project / "grown.py", project / "gone"
-        # As fast as it can it would take a core of the machine, and what it meddles with would be read no oftener.
+        # Without a pause it takes a whole core, and the program under test waits for that instead of reading.
         while not over.wait(0.001):
             swapped.unlink(missing_ok=True)
             swapped.symlink_to("/dev/zero")

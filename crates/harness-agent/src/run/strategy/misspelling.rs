@@ -176,4 +176,22 @@ mod tests {
             met: test_shop.T.test_negate passes (it failed before and passes now)"#]]
         .assert_eq(&came.outcome());
     }
+
+    #[test]
+    fn what_was_read_before_another_change_of_the_file_is_not_used() {
+        let code = |double: &str, negate: &str| {
+            format!(
+                "def double(number):\n    return {double} * 2\n\n\ndef negate(amount):\n    return -{negate}\n"
+            )
+        };
+        let shop = code("nubmer", "amuont");
+        let tests = "import unittest\n\nfrom shop.sums import double, negate\n\n\nclass T(unittest.TestCase):\n    def test_double(self):\n        self.assertEqual(double(2), 4)\n\n    def test_negate(self):\n        self.assertEqual(negate(2), -2)\n";
+        let files = [("shop/sums.py", &*shop), ("test_sums.py", tests)];
+        let mut stage = Stage::new(&files, "fix the failing tests").without_engine();
+        stage.options.scope = "shop".to_owned();
+        let came = stage.attempt(&RedTests);
+        let after = code("number", "amuont");
+        assert_eq!(came.staged, diff("shop/sums.py", &shop, &after));
+        assert_eq!(came.rules(), [] as [&str; 0]);
+    }
 }
